@@ -1,8 +1,8 @@
 // The figures of bench/README.md:
 //   npm run bench -- tables [case|delta|iceberg …] [--scale 1] [--engines tidewater,delta-rs,pyiceberg,duckdb,spark] [--budget 600]
-//   npm run bench -- w1|wu|wu-large|wu-sustained|w2|feed|feed-latency|feed-large|commit-cost|start|all [--runs 3] [--rows 2000000] [--events 1000000] [--keys 20000000] [--seconds 60] [--workers 1]
+//   npm run bench -- w1|wu|wu-large|wu-sustained|wu-latency|w2|feed|feed-latency|feed-large|commit-cost|start|all [--runs 3] [--rows 2000000] [--events 1000000] [--keys 20000000] [--seconds 60] [--workers 1]
 //     [--formats delta,iceberg] [--patience 60] [--ingest '{"maxBatchRows":100000}'] [--no-peer] [--out file]
-// `--events`: upserts of wu, wu-large and wu-sustained, `--keys`: rows of the table of wu-large, and of the version of feed-large. `--formats`: of the tables of w1, wu, wu-large, wu-sustained, feed-latency and feed-large. `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
+// `--events`: upserts of wu, wu-large and wu-sustained, `--keys`: rows of the table of wu-large, and of the version of feed-large. `--formats`: of the tables of w1, wu, wu-large, wu-sustained, wu-latency, feed-latency and feed-large. `--ingest`: settings to try, laid over the bench's own. `--patience`: seconds to wait, before each run, for the rest of the machine to be idle. JSON lines on stdout, a table for people on stderr. Linux only: CPU and memory come from /proc.
 import { parseArgs } from 'node:util';
 
 const workloads = {
@@ -14,6 +14,7 @@ const workloads = {
   wu: async (context) => (await import('./workloads/wu.mjs')).runWu(context),
   'wu-large': async (context) => (await import('./workloads/wu-large.mjs')).runWuLarge(context),
   'wu-sustained': async (context) => (await import('./workloads/wu-sustained.mjs')).runWuSustained(context),
+  'wu-latency': async (context) => (await import('./workloads/wu-latency.mjs')).runWuLatency(context),
   w2: async (context) => (await import('./workloads/w2.mjs')).runW2(context),
   memory: async (context) => (await import('./workloads/memory.mjs')).runMemory(context),
   'commit-cost': async (context) => (await import('./workloads/commit-cost.mjs')).runCommitCost(context),

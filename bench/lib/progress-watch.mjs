@@ -8,7 +8,7 @@ import { join } from 'node:path';
  */
 export class ProgressWatch {
   rows = 0;
-  /** `{ atMs, rows }` for each version that moved a mark; `rows` is the running total of records. */
+  /** `{ atMs, rows, applied }` for each version that moved a mark; `rows` is the running total of records, `applied` that of each partition. */
   commits = [];
   #marks = new Map();
   #live = new Map();
@@ -52,9 +52,16 @@ export class ProgressWatch {
       else this.#takeMetadata(JSON.parse(text));
       this.#version += 1;
       const rows = [...this.#marks.values()].reduce((sum, mark) => sum + mark, 0);
-      if (rows > this.rows) this.commits.push({ atMs: stat.ctimeMs, rows });
+      if (rows > this.rows) this.commits.push({ atMs: stat.ctimeMs, rows, applied: this.#applied() });
       this.rows = rows;
     }
+  }
+
+  /** Of each partition; a mark is named after the pipeline, the topic and the partition. */
+  #applied() {
+    const applied = [];
+    for (const [writer, mark] of this.#marks) applied[Number(writer.split(':')[2])] = mark;
+    return applied;
   }
 
   #takeActions(text) {

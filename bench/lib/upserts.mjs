@@ -31,3 +31,23 @@ export function expectedAfter({ keys, count, base = 0 }) {
   }
   return expected;
 }
+
+/**
+ * Milliseconds from an event's own instant to the commit after which the table has it, of events `first` on. `ticks`: the first index of each moment,
+ * and its clock; `commits`: as `ProgressWatch` has them.
+ */
+export function upsertDelays({ keys, first, count, ticks, commits }) {
+  const offsets = new Array(partitions).fill(0);
+  const reached = new Array(partitions).fill(0);
+  const delays = [];
+  let tick = 0;
+  for (let index = 0; index < count; index += 1) {
+    const { partition } = upsertRecord(index, keys);
+    const offset = offsets[partition]++;
+    while ((commits[reached[partition]]?.applied[partition] ?? 0) <= offset && reached[partition] < commits.length) reached[partition] += 1;
+    while (tick + 1 < ticks.length && ticks[tick + 1][0] <= index) tick += 1;
+    const commit = commits[reached[partition]];
+    if (index >= first && commit !== undefined) delays.push(commit.atMs - ticks[tick][1]);
+  }
+  return Float64Array.from(delays).sort();
+}
