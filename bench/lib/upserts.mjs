@@ -10,11 +10,12 @@ export const upsertTable = { mode: 'upsert', keyColumns: ['order_id'] };
 export const upsertColumns = ordersColumns.map((column) => (column.name === 'order_id' ? { ...column, nullable: false } : column));
 
 const keyOfEvent = (index, keys) => scramble(index, keyStream) % keys;
+const partitionOf = (key) => key % partitions;
 
 /** Event `index`, as `ensureRecords` takes it: in the partition of its key. */
 export function upsertRecord(index, keys) {
   const key = keyOfEvent(index, keys);
-  return { partition: key % partitions, json: (atMs) => orderJson(index, atMs, key) };
+  return { partition: partitionOf(key), json: (atMs) => orderJson(index, atMs, key) };
 }
 
 /** What a table adds up to after `count` events, laid over orders 0 to `base` - 1 that were made before. */
@@ -42,7 +43,7 @@ export function upsertDelays({ keys, first, count, ticks, commits }) {
   const delays = [];
   let tick = 0;
   for (let index = 0; index < count; index += 1) {
-    const { partition } = upsertRecord(index, keys);
+    const partition = partitionOf(keyOfEvent(index, keys));
     const offset = offsets[partition]++;
     while ((commits[reached[partition]]?.applied[partition] ?? 0) <= offset && reached[partition] < commits.length) reached[partition] += 1;
     while (tick + 1 < ticks.length && ticks[tick + 1][0] <= index) tick += 1;

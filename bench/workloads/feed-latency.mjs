@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { produceLive } from '../lib/live-load.mjs';
 import { startTidewater, sumOfMetric } from '../lib/tidewater.mjs';
 import { deleteTopics, emptyTopic, partitions } from '../lib/topics.mjs';
 import { medians, megabytes, round, sleep } from '../lib/util.mjs';
@@ -47,13 +48,13 @@ async function oneRun(context, format, commit) {
   });
   // Start-up is another workload: the clock runs once the first records have come through.
   const warmed = rate * warmSeconds;
-  const warming = await produce(list, warmSeconds, 0);
+  const warming = await produceLive(brokers, { topic, rate, seconds: warmSeconds, first: 0 });
   const deadline = Date.now() + limitMs;
   while (sumOfMetric(await metrics(), 'tidewater_cdf_records_total') < warmed && process.running && Date.now() < deadline) await sleep(pollMs);
   const reader = start(pathOf('feed-reader.mjs'), [list, feedTopic, warmed + rate * seconds, warmed]);
   await reader.next();
   const before = process.sample();
-  const produced = await produce(list, seconds, warmed);
+  const produced = await produceLive(brokers, { topic, rate, seconds, first: warmed });
   const after = process.sample();
   const read = JSON.parse((await reader.next()).value);
   const { foreignCores, load1 } = process.surroundings();
@@ -70,10 +71,6 @@ async function oneRun(context, format, commit) {
     foreignCores: round(Math.max(0, foreignCores - (warming.cpuSeconds + produced.cpuSeconds + read.cpuSeconds) / runSeconds), 2),
     load1,
   };
-}
-
-async function produce(list, seconds, first) {
-  return JSON.parse((await start(pathOf('live-orders.mjs'), [list, topic, rate, seconds, first]).next()).value);
 }
 
 /** The lines that a program of this folder prints. */
