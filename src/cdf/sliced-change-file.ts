@@ -28,7 +28,10 @@ export async function slicedChangeFile(
   const sliceAt = async (position: number): Promise<(typeof slices)[number]> => {
     const known = slices.find(({ first, piece }) => position >= first && position < first + piece.order.length);
     if (known !== undefined) return known;
-    const { from, first } = sliceOf(file, position);
+    const from =
+      sliceRows * partitionPoint(0, Math.ceil(stored / sliceRows), (slice) => changesBefore(file, (slice + 1) * sliceRows) <= position);
+    const first = changesBefore(file, from);
+    if (from >= stored) throw notAllThere(request, { from, until: from + sliceRows });
     const rows = { from, until: Math.min(from + sliceRows, stored) };
     const { batches } = await readParquet(bytes, { schema: schemaInFile(request), rows });
     const selection = new RowSelection(file, from);
@@ -59,18 +62,6 @@ function notAllThere({ changes, file }: ChangeFileRequest, { from, until }: { re
     'CDF_FILE_CORRUPT',
     `file "${file.path}" of version ${changes.version} does not hold all of the rows ${from} to ${until}, its footer says it does`,
   );
-}
-
-/** Where the slice begins that has a change: `from` in the file, `first` among its changes. */
-function sliceOf(file: ChangeFile, position: number): { readonly from: number; readonly first: number } {
-  let from = 0;
-  let first = 0;
-  for (;;) {
-    const next = changesBefore(file, from + sliceRows);
-    if (next > position) return { from, first };
-    from += sliceRows;
-    first = next;
-  }
 }
 
 /** How many of a file's first rows are changes. */

@@ -130,6 +130,21 @@ describe('a change file has the same rows in the same order, held in memory or r
     }
   });
 
+  it('marks behind the last row of a file are told as damage', async () => {
+    const table = new ChangeTable();
+    const rows = Array.from({ length: 300 }, (_, id) => ({ id, name: null }));
+    const { files, ...version } = await table.commit([{ kind: 'insert', rows, counted: false }]);
+    for (const file of files.map((each) => ({ ...each, onlyRows: BigInt64Array.of(1n, 70_000n) }))) {
+      const opened = await reader(table, 1e9).open({
+        location: 'memory://orders',
+        changes: { ...version, files: [file] },
+        file,
+        keyColumns: [],
+      });
+      await expect(opened.pieceAt('additions', 1)).rejects.toMatchObject({ code: 'CDF_FILE_CORRUPT', kind: 'corrupt' });
+    }
+  });
+
   it('asked for a position behind what was read, begins again', async () => {
     const table = new ChangeTable();
     const changes = await table.commit([updates(2_500)]);
