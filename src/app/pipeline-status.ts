@@ -86,8 +86,7 @@ function standbyStatus({ name, table, topic, activeIn }: FeedStandby): FeedStatu
 async function tableStatus(sources: StatusSources, settings: TableSettings, signal: AbortSignal): Promise<TableStatus> {
   const { name, format, location } = settings;
   const ingest = sources.ingest?.statuses.get(name);
-  const health = sources.components.health.report().components.find((component) => component.name === ingestComponent(name));
-  const said = ingestSaid(ingest, health);
+  const said = ingestSaid(ingest, sources.components.health.of(ingestComponent(name)));
   const sinceMs = sources.components.clock.now();
   const { snapshot, lost } = await newestSnapshot(sources, name, signal);
   const partitions = await partitionStatuses(sources.components, name, snapshot, ingest);

@@ -1,12 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { waitsForRegistry } from '../cdf/feed-outcomes.ts';
 import type { FeedStatus } from '../cdf/feed-parts.ts';
-import type { FeedState } from '../cdf/feed-state.ts';
+import { type FeedState, standstills } from '../cdf/feed-state.ts';
 import { registryFailures } from '../registry/registry-errors.ts';
 import type { AskedSubjects } from './asked-subjects.ts';
-
-/** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
-export const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'table-replaced', 'table-gone', 'changed', 'failed'];
 
 const endStates: readonly FeedState[] = [...standstills, 'paused', 'fenced', 'stopped'];
 

@@ -18,6 +18,9 @@ export type FeedState =
   | 'failed'
   | 'stopped';
 
+/** States in which a feed publishes nothing until somebody acts; one that was fenced goes by what the group says. */
+export const standstills: readonly FeedState[] = ['gap', 'lost', 'replaced', 'table-replaced', 'table-gone', 'changed', 'failed'];
+
 export type FeedEvent =
   /** The position is known and lies inside a snapshot (or a snapshot is to begin). */
   | 'at-snapshot'

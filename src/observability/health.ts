@@ -79,6 +79,12 @@ export class HealthRegistry {
     this.#draining = true;
   }
 
+  /** One part by its name. */
+  of(name: string): ComponentHealth | undefined {
+    const component = this.#components.get(name);
+    return component === undefined ? undefined : this.#judged(component);
+  }
+
   report(): HealthReport {
     const components = [...this.#components.values()].map((component) => this.#judged(component));
     const required = components.filter((component) => component.requiredForReadiness);
